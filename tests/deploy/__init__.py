@@ -1,0 +1,1 @@
+"""What the chart installs, tried on a real API server: kinds, admission policies, rights."""

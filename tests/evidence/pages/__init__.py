@@ -1,0 +1,1 @@
+"""Evidence looked at in a browser: whose, how, and what cannot happen."""

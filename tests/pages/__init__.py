@@ -1,0 +1,1 @@
+"""The pages as people get them: read with an HTML parser, for viewers with different rights."""

@@ -1,0 +1,1 @@
+"""Tests of the site: settings, sign-in, access, probes, the demo."""
