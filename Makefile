@@ -6,7 +6,7 @@ PORT ?= 8000
 STAMP := $(VENV)/.installed-$(shell cat requirements/dev.txt | cksum | cut -d' ' -f1)
 export PYTHONWARNINGS ?= default
 
-.PHONY: help env conformance cluster cluster-tools test-cluster test-cluster-deep test-browser demo scenarios test test-deep lint openapi cli-reference types layers mutation lock clean
+.PHONY: help env conformance cluster cluster-tools test-cluster test-cluster-deep test-browser demo scenarios test test-sqlite test-postgresql test-deep lint openapi cli-reference types layers mutation lock clean
 
 help:  ## what there is to type
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
@@ -31,8 +31,12 @@ conformance: $(STAMP)  ## whether a check keeps the contract, rule by rule (REGI
 scenarios: $(STAMP)  ## five ways in which a check is not green: command line, API and page say the same (SCENARIOS=folder keeps the dumps)
 	@$(BIN)/python -m tests.scenarios $(SCENARIOS)
 
-test: $(STAMP)  ## everything that needs only Python
+test: test-sqlite test-postgresql  ## everything that needs only Python
+
+test-sqlite: $(STAMP)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not deep and not cluster and not browser"
+
+test-postgresql: $(STAMP)
 	$(BIN)/python tests/with_postgres.py --optional $(BIN)/python -m pytest -q -n auto --dist loadfile -m "(django_db or database) and not deep and not cluster and not browser"
 
 emulators: $(STAMP)  ## install the stores that evidence tests read from, once (npm for Azurite)

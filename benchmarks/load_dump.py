@@ -20,32 +20,36 @@ EXAMPLE = ROOT / "examples" / "dump" / "west-1.yaml"
 
 
 def write_dump(path: Path, results: int) -> None:
-    """A dump like the example's, with many results of a thousand checks; digests are right."""
+    """A dump like the example's, with many results of a thousand checks: each of a run of its own, with its digest."""
     sys.path.insert(0, str(ROOT))
     from checks.contract.document import digest
 
     documents = list(yaml.load_all(EXAMPLE.read_text(), Loader=yaml.CSafeLoader))
     head, template = documents[0], documents[-1]
     fixed = [d for d in documents[1:] if d["kind"] not in ("TauValidationResult", "TauValidationRun")]
-    text = yaml.safe_dump(template, sort_keys=False) if path.suffix == ".yaml" else json.dumps(template)
+    is_yaml = path.suffix == ".yaml"
+    text = yaml.safe_dump(template, sort_keys=False) if is_yaml else json.dumps(template)
+    envelope, stated = json.dumps(template["spec"]["envelope"]), template["spec"]["digest"]
+    old = template["spec"]["envelope"]["run"]["id"], "00000000-0000-4000-8000-000000000003", template["metadata"]["uid"]
     with path.open("w") as out:
-        if path.suffix == ".json":
-            out.write(json.dumps(head) + '\n{"apiVersion":"v1","kind":"List","items":[\n')
-        else:
+        if is_yaml:
             out.write(yaml.safe_dump_all([head, *fixed], sort_keys=False, explicit_start=True))
-        stated = template["spec"]["digest"]
+        else:
+            start = ",\n".join(json.dumps(d) for d in fixed)
+            out.write(f'{json.dumps(head)}\n{{"apiVersion":"v1","kind":"List","items":[\n{start}')
         for number in range(results):
-            name, run = f"check-{number % 1000}", f"{number:024x}"
-            envelope = json.loads(json.dumps(template["spec"]["envelope"]))
-            envelope["check"]["name"] = name
-            text_of = text.replace("ib-pair-7d0f3c9a51b2e84466aa91c0-1", f"{name}-{run}-1").replace(
-                ": ib-pair\n", f": {name}\n"
-            )
-            text_of = text_of.replace('"ib-pair"', f'"{name}"').replace("00000000-0000-4000-8000-000000000004", run)
-            if number == 0:
-                text_of = text_of.replace(stated, digest(envelope))
-            out.write(f"---\n{text_of}" if path.suffix == ".yaml" else (",\n" if number else "") + text_of)
-        if path.suffix == ".json":
+            name = f"check-{number % 1000}"
+            ids = f"{number:024x}", f"00000000-0000-4000-8001-{number:012x}", f"00000000-0000-4000-8002-{number:012x}"
+
+            def own(form: str, name: str = name, ids: tuple[str, ...] = ids) -> str:
+                for was, now in zip(old, ids, strict=True):
+                    form = form.replace(was, now)
+                form = form.replace(f"ib-pair-{ids[0]}", f"{name}-{ids[0]}").replace("group=ib-pair", f"group={name}")
+                return form.replace('"ib-pair"', f'"{name}"').replace(": ib-pair\n", f": {name}\n")
+
+            one = own(text).replace(stated, digest(json.loads(own(envelope))))
+            out.write(f"---\n{one}" if is_yaml else f",\n{one}")
+        if not is_yaml:
             out.write("\n]}\n")
 
 
@@ -61,7 +65,9 @@ from pathlib import Path
 from django.core.management import call_command
 call_command("migrate", verbosity=0, skip_checks=True)
 from checks.sync.dump_load import load
-print(load([Path(sys.argv[1])]).objects)
+done = load([Path(sys.argv[1])])
+print(done.objects)
+assert not done.problems, done.problems[:3]
 """
 
 

@@ -48,7 +48,7 @@ def source_facts(cluster: Cluster, *, unbroken: bool = False) -> Source:
 
 @lru_cache(512)
 def _envelope_of(text: str) -> Read:
-    return read_envelope(json.loads(text))
+    return read_envelope(json.loads(text), text.encode())
 
 
 @lru_cache(1024)

@@ -6,21 +6,21 @@ with a value behind it is one.
 
 import re
 
-# Each with the literal text that it cannot be without: looking for that first is ten times as quick.
+# Each begins with literal text, which is what makes looking for it quick.
 _CREDENTIALS = tuple(
-    (needles, re.compile(pattern))
-    for needles, pattern in (
-        (("AKIA",), r"AKIA[0-9A-Z]{16}"),
-        (("PRIVATE KEY",), r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY"),
-        (("eyJ",), r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\."),
-        (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,}"),
-        (("github_pat_",), r"github_pat_[A-Za-z0-9_]{20,}"),
-        (("xox",), r"xox[abprs]-[A-Za-z0-9-]{10,}"),
-        (("earer ",), r"earer [A-Za-z0-9._~+/-]{20,}"),
-        (("AccountKey=",), r"AccountKey="),
-        (("SharedAccessSignature",), r"SharedAccessSignature"),
-        (("sig=",), r"sig=[A-Za-z0-9%/+]{10,}"),
-        (("://",), r"://[^\s/@:]{1,64}:[^\s/@]{1,256}@"),
+    re.compile(pattern)
+    for pattern in (
+        r"AKIA[0-9A-Z]{16}",
+        r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY",
+        r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.",
+        r"gh[pousr]_[A-Za-z0-9]{30,}",
+        r"github_pat_[A-Za-z0-9_]{20,}",
+        r"xox[abprs]-[A-Za-z0-9-]{10,}",
+        r"earer [A-Za-z0-9._~+/-]{20,}",
+        r"AccountKey=",
+        r"SharedAccessSignature",
+        r"sig=[A-Za-z0-9%/+]{10,}",
+        r"://[^\s/@:]{1,64}:[^\s/@]{1,256}@",
     )
 )
 _SECRET_WORDS = ("password", "passwd", "secret", "token", "apikey", "api_key", "accesskey", "access_key")
@@ -33,8 +33,7 @@ _SECRET_VALUE = re.compile(
 
 def may_hold_credential(text: str) -> bool:
     """Whether a text has something that looks like a credential."""
-    for needles, pattern in _CREDENTIALS:
-        if any(needle in text for needle in needles) and pattern.search(text):
-            return True
+    if any(pattern.search(text) for pattern in _CREDENTIALS):
+        return True
     lowered = text.lower()
     return any(word in lowered for word in _SECRET_WORDS) and _SECRET_VALUE.search(text) is not None

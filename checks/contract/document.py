@@ -9,8 +9,8 @@ import math
 import re
 from typing import Any
 
+import orjson
 import rfc8785
-from pydantic_core import to_json
 
 from .credential import may_hold_credential
 from .problem import Problem, kind_of, pointer
@@ -106,59 +106,47 @@ def _is_text(value: str) -> bool:
 
 
 _BOXES = frozenset({dict, list})
-_ORDINARY = frozenset({str, int, float, bool, type(None)}) | _BOXES
-_STRING, _NUMBERS = frozenset({str}), frozenset({int, float})
+_STRICT = (
+    orjson.OPT_SORT_KEYS
+    | orjson.OPT_STRICT_INTEGER
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+)
 
 
 def ordinary(value: Any, levels: int = MAX_DEPTH) -> bytes | None:
     """The canonical bytes of a value that is plain beyond doubt, in a tenth of the time; None for `plain` to look.
 
     Beyond doubt: nothing but JSON's own types, no number that two encoders could write differently, no key beyond the
-    basic plane, not too deep. Nearly every sealed envelope is such a value, and in the right order already.
+    basic plane, not too deep. Nearly every sealed envelope is such a value.
     """
-    in_order, layer = True, [value]
-    for _ in range(levels):
-        below: list[Any] = []
-        for box in layer:
-            if type(box) is dict:
-                if not set(map(type, box)) <= _STRING:
-                    return None
-                keys = list(box)
-                in_order = in_order and keys == sorted(keys)
-                items: Any = box.values()
-            elif type(box) is list:
-                items = box
-            else:
-                return None
-            types = set(map(type, items))
-            if not types <= _ORDINARY:
-                return None
-            numbers = [] if types.isdisjoint(_NUMBERS) else [item for item in items if type(item) in _NUMBERS]
-            if not all(map(_is_common, numbers)):
-                return None
-            if dict in types or list in types:
-                below += [item for item in items if type(item) in _BOXES]
-        if not (layer := below):
-            break
-    return None if any(layer) else _encoded(value, in_order)
-
-
-def _is_common(value: float) -> bool:
-    """Whether every encoder writes a number with the same digits."""
-    if type(value) is int:
-        return -_SAFE_INTEGER <= value <= _SAFE_INTEGER
-    return 1e-4 <= abs(value) < 1e16 and not value.is_integer()
-
-
-def _encoded(value: Any, in_order: bool) -> bytes | None:
-    try:
-        if in_order:
-            data = to_json(value)
-        else:
-            data = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    except ValueError:  # half a surrogate pair
+    if type(value) not in _BOXES or _is_deep(value, levels):
         return None
-    return data if data.isascii() or max(data) < 0xED else None  # above, keys may be in another order
+    try:
+        data = orjson.dumps(value, option=_STRICT)
+        read = json.loads(data, parse_float=_common_float)
+    except (TypeError, ValueError):  # not JSON, half a surrogate pair, an uncommon number
+        return None
+    # what an encoder turned into something else (a tuple, an enum, NaN) does not come back as it was
+    return data if read == value and (data.isascii() or max(data) < 0xED) else None  # above: another order of keys
+
+
+def _is_deep(value: Any, levels: int) -> bool:
+    layer = [value]
+    for _ in range(levels):
+        layer = [item for box in layer for item in (box.values() if type(box) is dict else box) if type(item) in _BOXES]
+        if not layer:
+            return False
+    return any(layer)
+
+
+def _common_float(text: str) -> float:
+    """A double that every encoder writes with the same digits. Raises ValueError for others."""
+    value = float(text)
+    if not 1e-4 <= abs(value) < 1e16 or value.is_integer():
+        raise ValueError(text)
+    return value
 
 
 _PLAIN_STRING = re.compile(r'"[^"]*"')

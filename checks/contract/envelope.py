@@ -222,12 +222,12 @@ def parse_envelope(data: bytes) -> Envelope | list[Problem]:
     return read.envelope if read.envelope is not None and not read.problems else list(read.problems)
 
 
-def read_envelope(value: Any) -> Read:
-    """Reads a plain value (from `decode` or `plain`)."""
+def read_envelope(value: Any, data: bytes | None = None) -> Read:
+    """Reads a plain value (from `decode` or `plain`). data: the canonical bytes it was just read from, if it was."""
     if not isinstance(value, dict):
         return Read(None, (Problem("", kind_of(value), "an object"),))
     try:
-        data = canonical(value)
+        data = canonical(value) if data is None else data
     except (ValueError, TypeError, RecursionError):
         return Read(None, (Problem("", "a value that is not plain JSON", "plain JSON"),))
     schema = value.get("schema")

@@ -98,6 +98,11 @@ FAILURES = {
     ),
 }
 DOUBTS = {
+    # first, because a run that was killed leaves torn or missing logs behind
+    "deadline_exceeded": (
+        "the run was killed from outside",
+        "look for a hang: a firewall between the pods, a dead port, different images",
+    ),
     "parser_rejected": (
         "the log is damaged or not in a known form",
         "fetch the raw log of each rank (NCCL_DEBUG_FILE) again, whole, without prefixes, as UTF-8",
@@ -109,10 +114,6 @@ DOUBTS = {
     "topology_mismatch": (
         "this is not one run of two ranks on two nodes",
         "check that nccl-tests was built with MPI=1, and that the logs are those of one run",
-    ),
-    "deadline_exceeded": (
-        "the run was killed from outside",
-        "look for a hang: a firewall between the pods, a dead port, different images",
     ),
     "untested_nccl_version": (
         "the log form of this NCCL version was not tested",

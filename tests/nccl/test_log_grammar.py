@@ -603,3 +603,10 @@ def test_a_run_slower_than_any_infiniband_fails_unless_the_gate_is_turned_off() 
 def test_a_kill_from_outside_is_no_verdict_about_the_transport(code: int) -> None:
     verdict = judge(text("001").encode(), exit_code=code)
     assert (verdict.outcome, verdict.reason) == ("unknown", "deadline_exceeded")
+
+
+def test_a_kill_explains_the_log_it_tore() -> None:
+    log = text("001").encode()
+    for size in range(0, len(log), 97):
+        verdict = judge(log[:size], exit_code=124)
+        assert (verdict.outcome, verdict.reason) == ("unknown", "deadline_exceeded"), size

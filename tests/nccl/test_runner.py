@@ -27,7 +27,7 @@ RUN = "7d0f3c9a51b2e84466aa91c0"
 
 FAKE_TESTS = """#!{python}
 import os, re, sys, time
-log = open({log!r}, encoding="utf-8").read().splitlines(keepends=True)
+log = open({log!r}, encoding="utf-8").read()[:{size}].splitlines(keepends=True)
 host = "node-" + "ab"[int(os.environ["PMI_RANK"])]
 path = os.environ["NCCL_DEBUG_FILE"].replace("%h", host).replace("%p", str(os.getpid()))
 open(path, "w").writelines(line for line in log if re.match(host + ":", line))
@@ -95,8 +95,9 @@ class Pods:
         path.write_text(text.format(python=sys.executable, **fields))
         path.chmod(0o755)
 
-    def tests_print(self, log: str, then: str = "") -> None:
-        self.script("all_reduce_perf", FAKE_TESTS, log=str(next(CORPUS.glob(f"{log}*"))), then=then)
+    def tests_print(self, log: str, then: str = "", size: int | None = None) -> None:
+        path = str(next(CORPUS.glob(f"{log}*")))
+        self.script("all_reduce_perf", FAKE_TESTS, log=path, then=then, size=str(size))
 
     def stand_in_for_hydra(self) -> None:
         self.script("mpiexec.hydra", FAKE_MPIEXEC)
@@ -332,12 +333,15 @@ def test_a_measurement_that_fails_is_failed_on_both_ranks(pods: Callable[[str], 
         assert (report.outcome, report.reason) == ("failed", "nonzero_exit")
 
 
+@pytest.mark.parametrize("size", [None, 3_001, 0], ids=["whole log", "torn log", "no log"])
 @pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_a_measurement_that_hangs_ends_at_its_deadline(pods: Callable[[str], Pods], launcher: str) -> None:
+def test_a_measurement_that_hangs_ends_at_its_deadline(
+    pods: Callable[[str], Pods], launcher: str, size: int | None
+) -> None:
     two = pods("measure")
     if launcher == "stand-in":
         two.stand_in_for_hydra()
-    two.tests_print("020", then="sys.stdout.flush(); time.sleep(600)")
+    two.tests_print("020", then="sys.stdout.flush(); time.sleep(600)", size=size)
     two.env["TAU_PARAM_runSeconds"] = "3"
     began = time.monotonic()
     for report in two.run():
