@@ -196,7 +196,8 @@ def _policy(spec: Mapping[str, Any]) -> str:
         rules = spec.get(way)
         if isinstance(rules, list) and rules:
             anyone = any(not mapping(rule).get(whom) for rule in rules)
-            words.append(f"opens {way} {'for everyone' if anyone else f'by {len(rules)} rules'}")
+            count = "one rule" if len(rules) == 1 else f"{len(rules)} rules"
+            words.append(f"opens {way} {'for everyone' if anyone else f'by {count}'}")
     return " and ".join(words) or "closes what it selects"
 
 

@@ -107,6 +107,13 @@ def times(text: str) -> SafeString:
 
 
 @register.filter
+def options_whole(command: str) -> SafeString:
+    """A command whose lines break between its options, never inside of one that fits."""
+    parts = re.split(" (?=--)", command)
+    return format_html_join(" ", '<span class="option">{}</span>', ((part,) for part in parts))
+
+
+@register.filter
 def plain_instant(at: datetime | None) -> str:
     """A moment in full, for titles."""
     return vocabulary.moment(at) if at else "no time"
