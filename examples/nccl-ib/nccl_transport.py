@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import sys
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
@@ -455,6 +456,7 @@ COMM = re.compile(
     r"( nvmlDev \d{1,4})?( busId [0-9a-f]{1,8})?(?: commId (0x[0-9a-f]{1,16}))? - Init (START|COMPLETE)",
     re.A,
 )
+INIT_WORDS = re.compile(r"- Init |Init (?:START|COMPLETE)\b", re.A)
 NODES = re.compile(
     r"comm 0x[0-9a-f]{1,16} rank (\d{1,6}) nRanks (\d{1,6}) nNodes (\d{1,6}) localRanks (\d{1,6})"
     r" localRank (\d{1,6}) MNNVL (\d{1,3})",
@@ -964,7 +966,7 @@ class Evidence:
             self.take_backtrace(process, message)
         elif PLUGIN.match(message):
             remember(process.plugins, plain(message))
-        elif " - Init " in message or "Using network" in message or "NET/IB : Using" in message:
+        elif INIT_WORDS.search(message) or "Using network" in message or "NET/IB : Using" in message:
             self.damaged("holds words of the proof in an unknown form")
         elif DEGRADED.search(message):
             self.error(message, record.host)
@@ -1071,7 +1073,7 @@ class Evidence:
         match = NODES.fullmatch(message)
         if match is not None:
             remember(process.nodes, tuple(int(group) for group in match.groups()), repeat=True)
-        elif " - Init " in message or " nNodes " in message:
+        elif INIT_WORDS.search(message) or " nNodes " in message:
             self.damaged("is a communicator record of unknown form")
         elif message.endswith("Abort COMPLETE"):
             self.doubt("nccl_warning", "%s: the communicator was aborted" % process.host)
@@ -1641,8 +1643,10 @@ def main(argv: Optional[List[str]] = None) -> int:
             print("nccl_transport.py: cannot read %s: %s" % (plain(name), error.strerror), file=sys.stderr)
             return USAGE
     verdict = decide(evidence, request)
-    json.dump(verdict.as_dict(), sys.stdout, indent=2, allow_nan=False)
-    print()
+    try:
+        print(json.dumps(verdict.as_dict(), indent=2, allow_nan=False), flush=True)
+    except BrokenPipeError:  # nobody reads on; the exit status still says it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_STATUS[verdict.outcome]
 
 

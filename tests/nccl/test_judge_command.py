@@ -1,6 +1,7 @@
 """The command line other tools rely on: one JSON object and an exit status."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -105,3 +106,12 @@ def test_a_failure_names_its_first_error_and_the_next_step() -> None:
     assert facts["firstError"]["host"] == "node-a"
     assert "ibv_modify_qp" in facts["firstError"]["text"]
     assert any("GID index" in step for step in facts["next"])
+
+
+def test_a_reader_who_goes_away_changes_no_exit_status() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, str(EXAMPLE / "nccl_transport.py"), "judge", *KNOWN, log("001")]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -474,6 +474,18 @@ NOT_PROVEN: dict[str, tuple[str, Rewrite, str, str]] = {
         "unknown",
         "parser_rejected",
     ),
+    "the end of an init record behind another record": (
+        "020",
+        swap((r"^(node-b\S+ \[0\] NCCL INFO RAS client listening socket at \S+)$", r"\1- Init COMPLETE")),
+        "unknown",
+        "parser_rejected",
+    ),
+    "the end of an init record that lost its dash": (
+        "020",
+        swap((r"^(node-b\S+ \[0\] NCCL INFO RAS client listening socket at \S+)$", r"\1Init START")),
+        "unknown",
+        "parser_rejected",
+    ),
     "a log of RCCL": (
         "001",
         after("Using devices", "RCCL version : 2.21.5-HEAD:9a0e6a1"),
