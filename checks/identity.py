@@ -49,9 +49,9 @@ def _disagreements(case: Case, reg: Registration, result: Result, envelope: Enve
         if not target.uid or (bound and not target.boot_id):
             yield f"The identity of node {target.name} was not observed"
     if run is not None:
+        assert run.spec is not None
         yield from _run_disagreements(run, result, envelope)
-        if run.spec is not None and run.spec.parameters:
-            yield from _parameter_disagreements(reg, spec, run.spec.parameters)
+        yield from _parameter_disagreements(reg, spec, run.spec.parameters)
     elif spec.launch.template is not None:
         yield "The run it names is not there"
 

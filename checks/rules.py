@@ -173,10 +173,12 @@ def is_as_sealed(case: Case) -> Finding | None:
 
 
 def is_supported(case: Case) -> Finding | None:
-    envelope, spec = case.result.envelope if case.result else None, _spec(case)
+    result, spec = case.result, _spec(case)
+    assert result is not None
+    envelope = result.envelope
     if envelope is None:
-        said = case.result.schema[:80] if case.result else ""
-        return Finding(UNKNOWN, R.UNSUPPORTED_SCHEMA, f"The result's schema is {said}; this version reads {SCHEMA}")
+        why = f"The result's schema is {result.schema[:80]}; this version reads {SCHEMA}"
+        return Finding(UNKNOWN, R.UNSUPPORTED_SCHEMA, why)
     if envelope.details is not None and envelope.details.schema_ not in spec.results.details_schemas:
         why = f"Details are written in {envelope.details.schema_}, which the registration does not list"
         return Finding(UNKNOWN, R.UNSUPPORTED_SCHEMA, why)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.contract.document import MAX_DEPTH, MAX_STRING, decode
-from checks.contract.envelope import MAX_BYTES, Envelope, parse_envelope
+from checks.contract.envelope import MAX_BYTES, Envelope, parse_envelope, read_envelope
 from checks.contract.problem import Problem
 from checks.contract.report import parse_report
 from tests.contract.example import Example
@@ -402,3 +402,11 @@ def test_flipping_a_bit_never_raises(path: tuple[str | int, ...], bit: int, data
     raw = bytearray(SOUND.encode())
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= 1 << bit
     parse_envelope(bytes(raw))
+
+
+@pytest.mark.parametrize("path", [("validUntil",), ("times", "observed")], ids=["the promise", "the observation"])
+def test_a_time_that_is_none_is_no_promise(path: tuple[str, ...]) -> None:
+    read = read_envelope(json.loads(bent(path, "2026-02-30T00:00:00Z")))
+    assert read.envelope is not None
+    assert read.envelope.valid_until_at is None
+    assert [problem.clock for problem in read.problems] == [True]

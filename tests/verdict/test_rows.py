@@ -374,3 +374,20 @@ def test_a_run_that_cannot_be_read_does_not_hide_an_older_failure() -> None:
     assert last_sealed(world.verdict().case, ()) is None
     found = last_sealed(world.verdict().case, (failed,))
     assert found and found[0].state is State.FAILED
+
+
+def test_a_long_name_in_a_sentence_is_cut_where_a_line_ends() -> None:
+    world = World()
+    world.result = replace(RESULT, envelope=None, schema="s" * 80 + "hidden", problems=())
+    assert world.verdict().message == f"The result's schema is {'s' * 80}; this version reads tau.validation-result.v1"
+    world.result = replace(RESULT, publisher="p" * 253 + "hidden")
+    assert world.verdict().message.startswith(f"Published by {'p' * 253}; registered is ")
+
+
+def test_every_version_that_is_registered_is_named() -> None:
+    world = World()
+    results = Example().check["spec"]["results"] | {"versions": ["7.0", "8.0"]}
+    world.registration = replace(REGISTRATION, spec=spec_of({"results": results, "version": "8.0"}))
+    verdict = world.verdict()
+    assert verdict.reason == "unsupported_version"
+    assert verdict.message == "Version 1.2 of the check is not among 7.0, 8.0"
