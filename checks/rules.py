@@ -151,11 +151,11 @@ def result_is_there(case: Case) -> Finding | None:
         return Finding(UNKNOWN, R.RESULT_MISSING, "The run is in a phase that this version does not know")
     if case.result is not None:
         return None
-    ended = run.status.reason if run is not None and run.status is not None else None
+    assert run is not None and run.status is not None
+    ended = run.status.reason
     if ended in _ENDINGS:
         words = BY_CODE[ended]
-        message = (run.status.message if run is not None and run.status is not None else None) or words.sentence
-        return Finding(FAILED if words is R.WORKLOAD_FAILED else UNKNOWN, words, message)
+        return Finding(FAILED if words is R.WORKLOAD_FAILED else UNKNOWN, words, run.status.message or words.sentence)
     return Finding(UNKNOWN, R.RESULT_MISSING, R.RESULT_MISSING.sentence)
 
 

@@ -2,12 +2,15 @@
 
 import copy
 import json
+import time
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks.contract.clock import format_time
 from checks.contract.document import MAX_DEPTH, MAX_STRING, decode
 from checks.contract.envelope import MAX_BYTES, Envelope, parse_envelope, read_envelope
 from checks.contract.problem import Problem
@@ -410,3 +413,13 @@ def test_a_time_that_is_none_is_no_promise(path: tuple[str, ...]) -> None:
     assert read.envelope is not None
     assert read.envelope.valid_until_at is None
     assert [problem.clock for problem in read.problems] == [True]
+
+
+def test_a_time_is_written_in_utc_wherever_the_machine_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = datetime(2026, 7, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        said = format_time(at)
+    time.tzset()
+    assert said == "2026-07-01T10:30:00Z"

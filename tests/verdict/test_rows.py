@@ -12,7 +12,8 @@ from checks.contract.parsing import parse
 from checks.contract.problem import Problem
 from checks.contract.reasons import State
 from checks.facts import Sealed, Verification, Verified
-from checks.verdict import BEGINNING, LastVerdict, last_sealed, steps
+from checks.rules import Case, fresh_until, instants, required_readings
+from checks.verdict import BEGINNING, LastVerdict, evaluate, last_sealed, steps
 from tests.contract.example import MICROSECOND, NOW, SEALED_AT, Example
 from tests.verdict.world import NODES, REGISTRATION, RESULT, RUN, World
 
@@ -391,3 +392,69 @@ def test_every_version_that_is_registered_is_named() -> None:
     verdict = world.verdict()
     assert verdict.reason == "unsupported_version"
     assert verdict.message == "Version 1.2 of the check is not among 7.0, 8.0"
+
+
+def test_who_rejected_is_said_or_that_nobody_says_so() -> None:
+    world = World()
+    world.registration = replace(REGISTRATION, rejected="no", reviewed_by=None)
+    assert world.verdict().message == "Rejected by a reviewer who is not named"
+
+
+def test_a_silent_run_is_not_called_late_at_its_very_deadline() -> None:
+    world = World()
+    silent, status = NOW - timedelta(hours=1), RUN.status
+    assert status is not None
+    world.run = replace(RUN, status=status.model_copy(update={"phase": "Running"}), alive_at=silent, deadline_at=NOW)
+    assert world.verdict().message.startswith("The run has gone silent, ")
+    assert world.verdict(NOW + MICROSECOND).message.startswith("The run should have ended by ")
+
+
+SCHEMA_FAULT = Problem("/spec/envelope/schema", "null", "tau.validation-result.v1")
+
+
+@pytest.mark.parametrize(
+    ("schema", "more", "reason"),
+    [
+        ("", (), "malformed_result"),
+        ("tau.validation-result.v2", (), "unsupported_schema"),
+        ("tau.validation-result.v2", (Problem("/spec/digest", "null", "a digest"),), "malformed_result"),
+    ],
+    ids=["no schema", "another schema", "another schema and another fault"],
+)
+def test_only_a_schema_that_is_named_is_an_unsupported_one(schema: str, more: tuple[Problem, ...], reason: str) -> None:
+    world = World()
+    world.result = replace(RESULT, envelope=None, schema=schema, problems=(SCHEMA_FAULT, *more))
+    assert world.verdict().reason == reason
+
+
+@pytest.mark.parametrize("of", ["result", "registration"])
+def test_an_object_from_the_future_is_named(of: str) -> None:
+    world, later = World(), NOW + timedelta(hours=1)
+    if of == "result":
+        world.result = replace(RESULT, created_at=later)
+    else:
+        world.registration = replace(REGISTRATION, created_at=later)
+    named = dict(instants(Case(world.registration, world.run, world.result, world.inventory, world.source, NOW)))
+    assert named[f"The {of}'s creation"] == later
+    assert world.verdict().state is State.UNKNOWN
+
+
+def test_a_result_without_a_promise_is_fresh_for_no_time() -> None:
+    world = World()
+    world.raw["validUntil"] = "2026-02-30T00:00:00Z"
+    world.seal()
+    assert fresh_until(Case(REGISTRATION, RUN, world.result, world.inventory, world.source, NOW)) is None
+
+
+def test_no_evidence_is_asked_for_where_nobody_says_which() -> None:
+    world = World()
+    cases = [(None, RESULT), (REGISTRATION, None), (replace(REGISTRATION, spec=None), RESULT)]
+    for registration, result in cases:
+        case = Case(registration, RUN, result, world.inventory, world.source, NOW)
+        assert list(required_readings(case)) == []
+
+
+def test_a_passed_verdict_keeps_the_history_it_was_made_with() -> None:
+    world, sealed = World(), (Sealed(RUN, RESULT),)
+    verdict = evaluate(REGISTRATION, RUN, RESULT, world.inventory, world.source, NOW, sealed)
+    assert (verdict.state, verdict.history) == (State.PASSED, sealed)
