@@ -278,6 +278,8 @@ def main(results: int = 5000, events: int = 1000) -> None:
         print(f"{events} more written, {cluster.write(range(results, results + events)):.0f} a second", file=sys.stderr)
         reading.tell()
         drained = reading.hear()
+        if drained["objects"] != events:
+            raise SystemExit("the API server had forgotten events before they were watched: take fewer of them")
         syncing.tell()
         ingested = syncing.hear()
         waited = latencies(cluster, kubeconfig, database, results + events)

@@ -7,7 +7,7 @@ as long. What could not be read is tried again, less and less often. Nothing is 
 import json
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -222,10 +222,17 @@ class Verifying:
             results = {row.result_id for row in rows}
             checks = Check.objects.filter(Q(result__in=results) | Q(last_result__in=results), cluster=self.cluster)
             judge_evidence(checks.values_list("pk", flat=True), now)
-        for row in told:
-            log.info(
+        self._tell(told)
+
+    def _tell(self, rows: list[Evidence]) -> None:
+        """A line for each piece that is wrong; what is well, or not read for one reason, is one line together."""
+        wrong = [row for row in rows if row.state in (Verification.MISSING, Verification.MISMATCH)]
+        for row in wrong:
+            log.warning(
                 "evidence", cluster=self.cluster, result=row.result_id, name=row.name, state=row.state, why=row.why
             )
+        for (state, why), pieces in Counter((row.state, row.why) for row in rows if row not in wrong).items():
+            log.info("evidence", cluster=self.cluster, state=state, why=why, pieces=pieces)
 
     def _take(self, row: Evidence, found: Verified) -> None:
         row.state, row.verified_at, row.reader, row.why = str(found.state), found.at, found.reader, found.why

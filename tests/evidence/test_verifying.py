@@ -12,6 +12,7 @@ import pytest
 import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from structlog.testing import capture_logs
 
 from checks.assembly import verdicts
 from checks.evidence import comparing
@@ -113,6 +114,20 @@ def test_evidence_that_changed_later_takes_the_green_away(shelf: Shelf, at: Call
     shelf.files["logs"] = shelf.files["logs"][:-1] + b"!"
     assert at(timedelta(minutes=59)) == PASSED
     assert at(timedelta(minutes=61)) == ("Unknown", "evidence_mismatch")
+
+
+def test_what_is_well_is_one_line_of_the_log_and_what_is_wrong_is_named(
+    shelf: Shelf, at: Callable[..., tuple[str, str]]
+) -> None:
+    with capture_logs() as said:
+        at()
+    assert [(line["state"], line["pieces"]) for line in said if line["event"] == "evidence"] == [("verified", 5)]
+    shelf.files["logs"] = b"!"
+    del shelf.files["cleanup"]
+    with capture_logs() as said:
+        at(timedelta(minutes=61))
+    told = {line["name"]: (line["log_level"], line["state"]) for line in said if line["event"] == "evidence"}
+    assert told == {"logs": ("warning", "mismatch"), "cleanup": ("warning", "missing")}
 
 
 def test_evidence_that_was_deleted_takes_the_green_away_until_it_is_back(
