@@ -293,7 +293,7 @@ def test_a_string_that_is_too_long_is_refused_whatever_it_is_made_of(text: str) 
         (("times", "started"), "2026-11-30T05:08:49.Z"),
         (("times", "started"), "2026-11-30T05:08:49.1234567Z"),
         (("times", "started"), "2026-11-30T05:08:49Z\n"),
-        (("times", "started"), "٢٠٢٦-11-30T05:08:49Z"),
+        pytest.param(("times", "started"), "٢٠٢٦-11-30T05:08:49Z", id="digits of another script"),
         (("times", "started"), "0001-01-01T00:00:00Z"),
         (("times", "started"), "9999-12-31T23:59:59Z"),
         (("times", "started"), "2026-11-30T05:08:42Z"),
