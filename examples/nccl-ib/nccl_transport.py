@@ -293,7 +293,8 @@ TEST_LINES: Tuple[Tuple[str, "re.Pattern[str]"], ...] = tuple(
         (
             "device",
             r"# {1,4}Rank {1,4}(\d{1,6})(?: {1,3}Group {1,4}(\d{1,6}))? {1,3}Pid {1,10}(\d{1,10}) on {1,20}"
-            r"([A-Za-z0-9._-]{1,255}) device {1,4}\d{1,4} \[[0-9a-fA-Fx:.]{1,16}\] \S.{0,200}",
+            r"([A-Za-z0-9._-]{1,255}) device {1,4}\d{1,4} \[[0-9a-fA-Fx:.]{1,16}\]"
+            r"(?: \S{1,60}){1,12} ?",  # a name, never the rest of a row behind a torn one
         ),
         (
             "header",

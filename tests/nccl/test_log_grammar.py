@@ -486,6 +486,12 @@ NOT_PROVEN: dict[str, tuple[str, Rewrite, str, str]] = {
         "unknown",
         "parser_rejected",
     ),
+    "a row behind a torn name of a GPU": (
+        "001",
+        swap((r"^(#\s+Rank\s+0 .*NVIDIA \w+).*$", r"\1         1024           256     float     sum      -1    18.02")),
+        "unknown",
+        "parser_rejected",
+    ),
     "a log of RCCL": (
         "001",
         after("Using devices", "RCCL version : 2.21.5-HEAD:9a0e6a1"),
