@@ -20,11 +20,13 @@ from ..contract.pods import pod_spec
 from ..contract.report import MAX_BYTES
 from ..objects import section
 from .conforming import Said
+from .terminal import printable
 
 Object = dict[str, Any]
 MESSAGE = "/dev/termination-log"
 RUN_ID = "0123456789abcdef01234567"
 _USER = "65532:65532"
+_PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
 
 class NotTried(Exception):
@@ -66,8 +68,9 @@ class Trial:
             words |= {"JOB_COMPLETION_INDEX": str(rank)}
             name = f"tau-check-{uuid.uuid4().hex[:12]}"
             line = self._in_a_container(words, message, name) if self.engine else self._here(message)
-            here = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": os.environ.get("HOME", folder)}
-            code = self._run(line, here if self.engine else words | here | {"HOME": folder}, folder, name)
+            # an engine finds its sockets and settings there; what it runs gets the words alone
+            environment = dict(os.environ) if self.engine else words | {"PATH": _PATH, "HOME": folder}
+            code = self._run(line, environment, folder, name)
             said = message.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
         return Said(rank, RUN_ID, said or None, code)
 
@@ -84,18 +87,19 @@ class Trial:
 
     def _run(self, line: Sequence[str], environment: Mapping[str, str], folder: str, name: str) -> int | None:
         """The exit code; None where it did not end in time."""
-        quiet = subprocess.DEVNULL
+        quiet, told = subprocess.DEVNULL, Path(folder) / "stderr"
         try:
-            done = subprocess.run(  # noqa: S603 - the author's own command, on the author's own machine, asked for
-                line,
-                env=dict(environment),
-                cwd=folder,
-                stdin=quiet,
-                stdout=quiet,
-                stderr=quiet,
-                timeout=self.seconds,
-                check=False,
-            )
+            with told.open("wb") as stderr:
+                done = subprocess.run(  # noqa: S603 - the author's own command, on the author's own machine, asked for
+                    line,
+                    env=dict(environment),
+                    cwd=folder,
+                    stdin=quiet,
+                    stdout=quiet,
+                    stderr=stderr,
+                    timeout=self.seconds,
+                    check=False,
+                )
         except OSError as error:
             raise NotTried(f"{line[0]}: {error.strerror}") from error
         except subprocess.TimeoutExpired:
@@ -105,7 +109,8 @@ class Trial:
                     subprocess.run(remove, stdout=quiet, stderr=quiet, timeout=30, check=False)  # noqa: S603
             return None
         if self.engine and done.returncode in (125, 126, 127):  # the engine's own words for "it never ran"
-            raise NotTried(f"{self.engine} could not run {self.image or 'it'} (exit code {done.returncode})")
+            why = f"{self.engine} could not run {self.image or 'it'} (exit code {done.returncode})"
+            raise NotTried(": ".join(filter(None, (why, _last_line(told)))))
         return done.returncode
 
 
@@ -127,6 +132,14 @@ def trial_of(template: Object, parameters: Mapping[str, Any], engine: str = "", 
         {**defaults, **parameters},
         seconds,
     )
+
+
+def _last_line(file: Path) -> str:
+    """The last thing a program said, as far as it can be shown in a sentence."""
+    with file.open("rb") as stream:
+        stream.seek(max(0, file.stat().st_size - 4096))
+        lines = stream.read().decode("utf-8", "replace").strip().splitlines()
+    return printable(lines[-1][:300]) if lines else ""
 
 
 def _word(value: Any) -> str:
