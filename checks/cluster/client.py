@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import urllib3
+import yaml
 from kubernetes import client, config
 from pydantic_core import from_json
 
@@ -133,9 +134,18 @@ def _settings(kubeconfig: str, context: str) -> client.Configuration:
             config.load_kube_config(kubeconfig, context or None, settings)  # type: ignore[no-untyped-call]
         else:
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError, ValueError) as error:
-        raise ClusterError(f"no usable credentials: {type(error).__name__}") from error
+    except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, AttributeError) as error:
+        raise ClusterError(f"no usable credentials in {kubeconfig or 'this pod'}: {_safely(error)}") from error
     return settings
+
+
+def _safely(error: Exception) -> str:
+    """What is wrong with credentials, in words that name files and entries only: a plugin's own words may hold more."""
+    if isinstance(error, OSError):
+        return error.strerror or "it cannot be read"
+    if isinstance(error, config.ConfigException):
+        return "its exec plugin failed" if str(error).startswith("exec") else str(error)
+    return "it is no kubeconfig"
 
 
 def _decoded(data: bytes) -> Any:

@@ -186,4 +186,4 @@ def test_it_tells_prometheus_what_it_does(start: Start, quiet: Scene) -> None:
 def test_it_says_why_it_cannot_start(start: Start, quiet: Scene) -> None:
     server = start("--kubeconfig=/nowhere")
     assert server.process.wait(30) == 78
-    assert json.loads(server.log.read_text())["why"].startswith("no usable credentials")
+    assert json.loads(server.log.read_text())["why"].startswith("no usable credentials in ")
