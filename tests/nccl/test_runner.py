@@ -95,9 +95,9 @@ class Pods:
         path.write_text(text.format(python=sys.executable, **fields))
         path.chmod(0o755)
 
-    def tests_print(self, log: str, then: str = "", size: int | None = None) -> None:
-        path = str(next(CORPUS.glob(f"{log}*")))
-        self.script("all_reduce_perf", FAKE_TESTS, log=path, then=then, size=str(size))
+    def tests_print(self, log: str | Path, then: str = "", size: int | None = None) -> None:
+        path = log if isinstance(log, Path) else next(CORPUS.glob(f"{log}*"))
+        self.script("all_reduce_perf", FAKE_TESTS, log=str(path), then=then, size=str(size))
 
     def stand_in_for_hydra(self) -> None:
         self.script("mpiexec.hydra", FAKE_MPIEXEC)
@@ -384,7 +384,7 @@ def test_a_setting_that_nccl_read_otherwise_leaves_the_run_unknown(pods: Callabl
     (tmp_path / "changed.log").write_text(log)
     two = pods("measure")
     two.stand_in_for_hydra()
-    two.script("all_reduce_perf", FAKE_TESTS, log=str(tmp_path / "changed.log"), then="")
+    two.tests_print(tmp_path / "changed.log")
     for report in two.run():
         assert (report.outcome, report.reason) == ("unknown", "environment_mismatch")
         assert "NCCL_ALGO" in report.message
