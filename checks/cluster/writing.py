@@ -123,7 +123,7 @@ def refusal(code: int, said: bytes) -> ClusterError:
     if not words or may_hold_credential(words):
         words = f"the API server answered {code} {reason}".strip()
     words = words[:_MAX_WORDS]
-    if code == 403 and _NOT_YET in words:
+    if code in (403, 422) and _NOT_YET in words:  # the code depends on the reason that the policy gives
         return Overloaded(words)
     if code in (401, 403):
         return Forbidden(words)

@@ -221,10 +221,11 @@ def test_refusals_keep_the_api_servers_sentence(code: int, reason: str, kind: ty
     assert str(error) == "jobs.batch is forbidden"
 
 
-def test_a_policy_that_the_api_server_has_not_set_up_yet_is_asked_again() -> None:
+@pytest.mark.parametrize(("code", "kind"), [(403, Forbidden), (422, Refusal)])
+def test_a_policy_that_the_api_server_has_not_set_up_yet_is_asked_again(code: int, kind: type[ClusterError]) -> None:
     words = "denied request: failed to configure policy: failed to find resource referenced by paramKind"
-    assert isinstance(refusal(403, json.dumps(STATUS | {"message": words}).encode()), Overloaded)
-    assert isinstance(refusal(403, json.dumps(STATUS | {"message": "denied request: no"}).encode()), Forbidden)
+    assert isinstance(refusal(code, json.dumps(STATUS | {"message": words}).encode()), Overloaded)
+    assert type(refusal(code, json.dumps(STATUS | {"message": "denied request: no"}).encode())) is kind
 
 
 def test_a_refusal_never_repeats_what_looks_like_a_credential() -> None:
