@@ -42,19 +42,20 @@ def write_dump(path: Path, results: int) -> None:
             start = ",\n".join(json.dumps(d) for d in fixed)
             out.write(f'{json.dumps(head)}\n{{"apiVersion":"v1","kind":"List","items":[\n{start}')
         for number in range(results):
-            name = f"check-{number % 1000}"
-            ids = f"{number:024x}", f"00000000-0000-4000-8001-{number:012x}", f"00000000-0000-4000-8002-{number:012x}"
-
-            def own(form: str, name: str = name, ids: tuple[str, ...] = ids) -> str:
-                for was, now in zip(old, ids, strict=True):
-                    form = form.replace(was, now)
-                form = form.replace(f"ib-pair-{ids[0]}", f"{name}-{ids[0]}").replace("group=ib-pair", f"group={name}")
-                return form.replace('"ib-pair"', f'"{name}"').replace(": ib-pair\n", f": {name}\n")
-
-            one = own(text).replace(stated, digest(json.loads(own(envelope))))
+            one = renamed(text, number, old).replace(stated, digest(json.loads(renamed(envelope, number, old))))
             out.write(f"---\n{one}" if is_yaml else f",\n{one}")
         if not is_yaml:
             out.write("\n]}\n")
+
+
+def renamed(form: str, number: int, old: tuple[str, ...]) -> str:
+    """The example's text for the check, run and result with this number. old: the example's run id and two UIDs."""
+    name, run = f"check-{number % 1000}", f"{number:024x}"
+    ids = run, f"00000000-0000-4000-8001-{number:012x}", f"00000000-0000-4000-8002-{number:012x}"
+    for was, now in zip(old, ids, strict=True):
+        form = form.replace(was, now)
+    form = form.replace(f"ib-pair-{run}", f"{name}-{run}").replace("group=ib-pair", f"group={name}")
+    return form.replace('"ib-pair"', f'"{name}"').replace(": ib-pair\n", f": {name}\n")
 
 
 PARSE = """

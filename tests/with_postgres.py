@@ -12,6 +12,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -42,31 +44,38 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def main(arguments: list[str]) -> int:
-    """The exit code of the command."""
-    optional = arguments[:1] == ["--optional"]
-    command = arguments[1:] if optional else arguments
-    folder = binaries()
-    if folder is None:
-        print("PostgreSQL is not installed here; this part was tested on SQLite only.", file=sys.stderr)
-        return 0 if optional else 3
-    signal.signal(signal.SIGTERM, _stop)
+@contextmanager
+def server(programs: Path) -> Iterator[int]:
+    """A PostgreSQL server of its own with an empty database `tau` of the user `tau`: its port on loopback."""
     with tempfile.TemporaryDirectory(prefix="tau-pg-", ignore_cleanup_errors=True) as name:
         home = Path(name)
         home.chmod(0o777)
         data = home / "data"
         run = as_user()
-        quietly([*run, str(folder / "initdb"), "-D", str(data), "-A", "trust", "-U", "tau", "-E", "UTF8", "-N"])
+        quietly([*run, str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "tau", "-E", "UTF8", "-N"])
         port = free_port()
         options = f"-k {home} -h 127.0.0.1 -p {port} -c fsync=off -c synchronous_commit=off"
-        control = [*run, str(folder / "pg_ctl"), "-D", str(data), "-w", "-l", str(home / "log")]
+        control = [*run, str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(home / "log")]
         quietly([*control, "-o", options, "start"])
         try:
-            quietly([str(folder / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "tau", "tau"])
-            url = f"postgresql://tau@127.0.0.1:{port}/tau"
-            return subprocess.run(command, env=os.environ | {"DATABASE_URL": url}).returncode
+            quietly([str(programs / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "tau", "tau"])
+            yield port
         finally:
             subprocess.run([*control, "-m", "immediate", "stop"], stdout=subprocess.DEVNULL)
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code of the command."""
+    optional = arguments[:1] == ["--optional"]
+    command = arguments[1:] if optional else arguments
+    programs = binaries()
+    if programs is None:
+        print("PostgreSQL is not installed here; this part was tested on SQLite only.", file=sys.stderr)
+        return 0 if optional else 3
+    signal.signal(signal.SIGTERM, _stop)
+    with server(programs) as port:
+        url = f"postgresql://tau@127.0.0.1:{port}/tau"
+        return subprocess.run(command, env=os.environ | {"DATABASE_URL": url}).returncode
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

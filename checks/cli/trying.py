@@ -26,7 +26,6 @@ Object = dict[str, Any]
 MESSAGE = "/dev/termination-log"
 RUN_ID = "0123456789abcdef01234567"
 _USER = "65532:65532"
-_PATH = os.environ.get("PATH", "/usr/bin:/bin")
 
 
 class NotTried(Exception):
@@ -69,7 +68,8 @@ class Trial:
             name = f"tau-check-{uuid.uuid4().hex[:12]}"
             line = self._in_a_container(words, message, name) if self.engine else self._here(message)
             # an engine finds its sockets and settings there; what it runs gets the words alone
-            environment = dict(os.environ) if self.engine else words | {"PATH": _PATH, "HOME": folder}
+            here = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": folder}
+            environment = dict(os.environ) if self.engine else words | here
             code = self._run(line, environment, folder, name)
             said = message.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
         return Said(rank, RUN_ID, said or None, code)

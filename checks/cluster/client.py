@@ -135,7 +135,7 @@ def _settings(kubeconfig: str, context: str) -> client.Configuration:
         else:
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
     except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, AttributeError) as error:
-        raise ClusterError(f"no usable credentials in {kubeconfig or 'this pod'}: {_safely(error)}") from error
+        raise ClusterError(f"no usable credentials in {kubeconfig or 'this pod'}: {_safely(error)}") from None
     return settings
 
 

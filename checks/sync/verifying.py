@@ -226,12 +226,15 @@ class Verifying:
 
     def _tell(self, rows: list[Evidence]) -> None:
         """A line for each piece that is wrong; what is well, or not read for one reason, is one line together."""
-        wrong = [row for row in rows if row.state in (Verification.MISSING, Verification.MISMATCH)]
-        for row in wrong:
-            log.warning(
-                "evidence", cluster=self.cluster, result=row.result_id, name=row.name, state=row.state, why=row.why
-            )
-        for (state, why), pieces in Counter((row.state, row.why) for row in rows if row not in wrong).items():
+        together: Counter[tuple[str, str]] = Counter()
+        for row in rows:
+            if row.state in (Verification.MISSING, Verification.MISMATCH):
+                log.warning(
+                    "evidence", cluster=self.cluster, result=row.result_id, name=row.name, state=row.state, why=row.why
+                )
+            else:
+                together[row.state, row.why] += 1
+        for (state, why), pieces in together.items():
             log.info("evidence", cluster=self.cluster, state=state, why=why, pieces=pieces)
 
     def _take(self, row: Evidence, found: Verified) -> None:

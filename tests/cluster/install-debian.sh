@@ -1,9 +1,10 @@
 #!/bin/sh
-# The Debian packages a test cluster needs beside its Go tools; run as root. Tests never install anything.
+# The Debian packages a test cluster needs beside its Go tools, or those that are named; run as root. Tests never install
+# anything.
 set -eu
-packages="runc containernetworking-plugins busybox-static iproute2 util-linux postgresql chromium mpich openjdk-17-jre-headless maven"
+needed="runc containernetworking-plugins busybox-static iproute2 util-linux postgresql chromium mpich openjdk-17-jre-headless maven"
 missing=""
-for package in $packages; do
+for package in ${*:-$needed}; do
   dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster.bed.images import Image
-from tests.cluster.tools import ToolMissing
+from tests.cluster.tools import ToolMissing, cache_root
 
 ROOT = Path(__file__).parents[2]
 RECIPE = Path(__file__).with_name("base.sh")
@@ -53,7 +53,7 @@ class Builder:
 
     def add_base(self) -> None:
         """Make the base image known, from the cache or by its recipe."""
-        kept = _cache() / f"base-{hashlib.sha256(RECIPE.read_bytes()).hexdigest()[:16]}.tar"
+        kept = cache_root().with_name("images") / f"base-{hashlib.sha256(RECIPE.read_bytes()).hexdigest()[:16]}.tar"
         if not kept.exists():
             self._make_base(kept)
         self("tag", self("pull", "--quiet", f"oci-archive:{kept}").strip(), BASE)
@@ -103,11 +103,6 @@ def built() -> Iterator[tuple[Builder, Image]]:
         yield builder, builder.build("bed")
     finally:
         shutil.rmtree(folder)
-
-
-def _cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "taugrid-portal" / "images"
 
 
 def _pack(layout: Path, archive: Path) -> Image:

@@ -3,9 +3,7 @@
 import json
 import os
 import secrets
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,7 @@ from tests.cluster.bed.cluster import Cluster
 from tests.cluster.bed.control import ControlPlane
 from tests.cluster.bed.controllers import start_controllers
 from tests.cluster.bed.images import USER, Image
-from tests.cluster.bed.processes import bed, free_port
+from tests.cluster.bed.processes import bed
 from tests.cluster.fixtures import missing
 from tests.cluster.tools import ToolMissing, tool
 from tests.cluster_image.building import Builder, built, check_builder
@@ -76,16 +74,8 @@ def database() -> Iterator[int]:
     programs = with_postgres.binaries()
     if programs is None:
         missing("PostgreSQL is missing: run tests/cluster/install-debian.sh.")
-    home = Path(tempfile.mkdtemp(prefix="tau-pg-"))  # pytest closes its own folders to other users
-    home.chmod(0o777)
-    port, run, data = free_port(), with_postgres.as_user(), home / "data"
-    with_postgres.quietly([*run, str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "tau", "-E", "UTF8"])
-    control = [*run, str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(home / "log")]
-    with_postgres.quietly([*control, "-o", f"-k {home} -h 127.0.0.1 -p {port} -c fsync=off", "start"])
-    with_postgres.quietly([str(programs / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "tau", "portal"])
-    yield port
-    with_postgres.quietly([*control, "-m", "immediate", "stop"])
-    shutil.rmtree(home)
+    with with_postgres.server(programs) as port:
+        yield port
 
 
 @pytest.fixture(scope="package")
@@ -158,7 +148,7 @@ def _namespace() -> list[dict[str, Any]]:
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     secret = {
         "secret-key": secrets.token_urlsafe(64),
-        "database-url": f"postgresql://tau@{SERVICES}:5432/portal",
+        "database-url": f"postgresql://tau@{SERVICES}:5432/tau",
         "oidc-client-secret": "of nobody",
         "metrics-token": METRICS_TOKEN,
     }

@@ -9,7 +9,7 @@ import pytest
 from tests.cluster.bed.control import Refused
 from tests.cluster.bed.images import USER, Image
 from tests.cluster.bed.waiting import eventually
-from tests.cluster_image.building import Builder
+from tests.cluster_image.building import NAME, Builder
 from tests.cluster_image.conftest import METRICS_TOKEN, NAMESPACE, Installed
 from tests.cluster_runs.scene import PASS, Scene
 
@@ -39,10 +39,10 @@ def ask(release: Installed, path: str, token: str = "") -> tuple[int, str, str]:
 
 def test_the_image_has_the_application_and_nothing_that_installs(image: tuple[Builder, Image]) -> None:
     builder, _ = image
-    described = json.loads(builder("inspect", "--type", "image", "bed.invalid/taugrid-portal"))["OCIv1"]["config"]
+    described = json.loads(builder("inspect", "--type", "image", NAME))["OCIv1"]["config"]
     assert described["User"] == f"{USER}:{USER}"
     assert (described["Entrypoint"], described["Cmd"]) == (["python", "manage.py"], ["serve"])
-    container = builder("from", "--pull-never", "bed.invalid/taugrid-portal").strip()
+    container = builder("from", "--pull-never", NAME).strip()
 
     def inside(*words: str) -> str:
         return builder("run", "--isolation", "chroot", container, "--", *words)
