@@ -106,6 +106,7 @@ def _is_text(value: str) -> bool:
 
 
 _BOXES = frozenset({dict, list})
+_PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
 _STRICT = (
     orjson.OPT_SORT_KEYS
     | orjson.OPT_STRICT_INTEGER
@@ -121,32 +122,33 @@ def ordinary(value: Any, levels: int = MAX_DEPTH) -> bytes | None:
     Beyond doubt: nothing but JSON's own types, no number that two encoders could write differently, no key beyond the
     basic plane, not too deep. Nearly every sealed envelope is such a value.
     """
-    if type(value) not in _BOXES or _is_deep(value, levels):
+    if type(value) not in _BOXES or not _is_common(value, levels):
         return None
     try:
         data = orjson.dumps(value, option=_STRICT)
-        read = json.loads(data, parse_float=_common_float)
-    except (TypeError, ValueError):  # not JSON, half a surrogate pair, an uncommon number
+    except TypeError:  # a key that is no string, half a surrogate pair, a large integer
         return None
-    # what an encoder turned into something else (a tuple, an enum, NaN) does not come back as it was
-    return data if read == value and (data.isascii() or max(data) < 0xED) else None  # above: another order of keys
+    return data if data.isascii() or max(data) < 0xED else None  # above: another order of keys
 
 
-def _is_deep(value: Any, levels: int) -> bool:
+def _is_common(value: Any, levels: int) -> bool:
+    """Whether a box holds plain values only, layer by layer, and doubles that every encoder writes alike."""
     layer = [value]
     for _ in range(levels):
-        layer = [item for box in layer for item in (box.values() if type(box) is dict else box) if type(item) in _BOXES]
-        if not layer:
+        items: list[Any] = []
+        for box in layer:
+            items += box.values() if type(box) is dict else box
+        kinds = set(map(type, items))
+        if not kinds <= _PLAIN or (float in kinds and not all(map(_is_common_number, items))):
             return False
-    return any(layer)
+        if kinds.isdisjoint(_BOXES):
+            return True
+        layer = [item for item in items if type(item) in _BOXES]
+    return not any(layer)
 
 
-def _common_float(text: str) -> float:
-    """A double that every encoder writes with the same digits. Raises ValueError for others."""
-    value = float(text)
-    if not 1e-4 <= abs(value) < 1e16 or value.is_integer():
-        raise ValueError(text)
-    return value
+def _is_common_number(value: Any) -> bool:
+    return type(value) is not float or (1e-4 <= abs(value) < 1e16 and not value.is_integer())
 
 
 _PLAIN_STRING = re.compile(r'"[^"]*"')
@@ -202,8 +204,18 @@ def text_problems(value: Any, data: bytes | None = None) -> list[Problem]:
 
 
 def _is_harmless(text: str) -> bool:
-    is_short = len(text) <= MAX_STRING or max(map(len, text.split('"'))) <= MAX_STRING
-    return is_short and not may_hold_credential(text)
+    return not _has_long_string(text) and not may_hold_credential(text)
+
+
+def _has_long_string(text: str) -> bool:
+    """Whether more than MAX_STRING characters lie between two quotes, or outside of any."""
+    at = -1
+    while len(text) - at > MAX_STRING + 1:
+        after = text.rfind('"', at + 1, at + MAX_STRING + 2)  # the farthest quote that is near enough
+        if after < 0:
+            return True
+        at = after
+    return False
 
 
 def _collect_texts(value: Any, path: tuple[str | int, ...], found: list[tuple[tuple[str | int, ...], str]]) -> None:
